@@ -132,12 +132,8 @@ func (a *asker) line(line string) {
 		a.ask(a.accountant, "accountant", args[2:], args[1])
 		return
 	}
-	for _, form := range []string{"", "--json", "--csv"} {
-		all := args
-		if form != "" {
-			all = append(slices.Clip(args), form)
-		}
-		a.ask(a.accountant, "accountant", all, "")
+	for _, form := range [][]string{nil, {"--json"}, {"--csv"}} {
+		a.ask(a.accountant, "accountant", slices.Concat(args, form), "")
 	}
 }
 
@@ -181,14 +177,12 @@ func settled(text string) string {
 	return drawn.ReplaceAllString(text, "N%$1")
 }
 
+var word = regexp.MustCompile(`'[^']*'|[^'\s]+`)
+
 // words splits a line at blanks outside of single quotes.
 func words(line string) (all []string) {
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			all = append(all, part)
-		} else {
-			all = append(all, strings.Fields(part)...)
-		}
+	for _, w := range word.FindAllString(line, -1) {
+		all = append(all, strings.Trim(w, "'"))
 	}
 	return all
 }

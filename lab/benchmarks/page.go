@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,20 +76,15 @@ func (r row) place(group []row) float64 {
 	return math.Abs(*r.Upper-lower) / lower
 }
 
-// page replaces the tables of a page, each of them between a comment that names its group and one that says end.
+// shown is a table of a page, between a comment that names its group and one that says end.
+var shown = regexp.MustCompile(`(?s)<!-- table: (.*?) -->.*?<!-- end -->`)
+
+// page replaces the tables of a page.
 func page(text string, groups map[string][]row) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "<!-- table: ")
-		group, rest, _ := strings.Cut(rest, " -->")
-		_, after, closed := strings.Cut(rest, "<!-- end -->")
-		b.WriteString(before)
-		if !found || !closed {
-			return b.String()
-		}
-		fmt.Fprintf(&b, "<!-- table: %s -->\n%s<!-- end -->", group, table(groups[group]))
-		text = after
-	}
+	return shown.ReplaceAllStringFunc(text, func(old string) string {
+		group := shown.FindStringSubmatch(old)[1]
+		return fmt.Sprintf("<!-- table: %s -->\n%s<!-- end -->", group, table(groups[group]))
+	})
 }
 
 // table has a row for each question and a column for each accountant; or, where a question is asked at several places of an axis, a

@@ -33,10 +33,7 @@ func TestCampaign(t *testing.T) {
 	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
 		t.Errorf("%d plans of %d", s.Plans, *plans)
 	}
-	total := int64(0)
-	for _, n := range s.Checks {
-		total += n
-	}
+	total := s.Total()
 	if s.Refused*3 > s.Plans || total < 2*s.Plans {
 		t.Errorf("%d plans, %d of them refused, %d checks: little was tried", s.Plans, s.Refused, total)
 	}
@@ -140,8 +137,8 @@ func TestSabotage(t *testing.T) {
 	}
 }
 
-// TestLaplaceRuns: one run is 1 − e^{(ε−m)/2} on [0, m]; two are the convolution of one with its
-// law, by a sum over fine cells.
+// TestLaplaceRuns: one run is 1 − e^{(ε−m)/2} on [0, m]; more are the convolution of one fewer with its law, by a sum over fine cells.
+// Three are the fewest with a knot inside where signs differ.
 func TestLaplaceRuns(t *testing.T) {
 	const m = 0.75
 	for _, eps := range []float64{0, 0.3, 0.7} {
@@ -159,16 +156,25 @@ func TestLaplaceRuns(t *testing.T) {
 		}
 		return -math.Expm1((eps - m) / 2)
 	}
-	// δ₂(ε) = E_P[δ₁(ε − L)], with atoms ½ at m and ½e^{−m} at −m.
-	for _, eps := range []float64{0, 0.2, 0.9, 1.4} {
-		want := 0.5*one(eps-m) + 0.5*math.Exp(-m)*one(eps+m)
-		const n = 200000
-		for i := range n {
-			l := -m + (float64(i)+0.5)*2*m/n
-			want += 0.25 * math.Exp((l-m)/2) * one(eps-l) * 2 * m / n
-		}
-		if got, _ := laplaceRuns(2, wide(m))(oracle.F(eps)).Float64(); math.Abs(got-want) > 1e-9 { // midpoints: m²/n²
-			t.Errorf("two runs, ε = %v: %v, want %v", eps, got, want)
+	two := func(eps float64) float64 {
+		d, _ := laplaceRuns(2, wide(m))(oracle.F(eps)).Float64()
+		return d
+	}
+	// δ of one run more is E_P[δ(ε − L)], with atoms ½ at m and ½e^{−m} at −m. The midpoints of n cells miss m²/n².
+	for _, c := range []struct {
+		runs, cells int
+		one         func(eps float64) float64 // run fewer
+	}{{2, 100000, one}, {3, 1000, two}} {
+		for _, eps := range []float64{0, 0.2, 0.9, 1.4} {
+			want := 0.5*c.one(eps-m) + 0.5*math.Exp(-m)*c.one(eps+m)
+			n := float64(c.cells)
+			for i := range c.cells {
+				l := -m + (float64(i)+0.5)*2*m/n
+				want += 0.25 * math.Exp((l-m)/2) * c.one(eps-l) * 2 * m / n
+			}
+			if got, _ := laplaceRuns(c.runs, wide(m))(oracle.F(eps)).Float64(); math.Abs(got-want) > m*m/(n*n) {
+				t.Errorf("%d runs, ε = %v: %v, want %v", c.runs, eps, got, want)
+			}
 		}
 	}
 }

@@ -7,13 +7,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"log"
 	"math"
+	"os"
+	"os/signal"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A campaign is what to do.
@@ -32,52 +38,6 @@ type campaign struct {
 }
 
 func (c campaign) isOver() bool { return !c.until.IsZero() && time.Now().After(c.until) }
-
-// A result is what was tried, and what was found. Its JSON is a line in a file of parts.
-type result struct {
-	Seeds                       map[uint64]uint64 // of each seed the first number that was not tried
-	Plans, Hard, Refused        int64
-	Answers, Warned             int64
-	Checks, Engines, Mechanisms map[string]int64
-	Violations                  []string // as failure prints them
-	Wide                        []string // ordinary answers that a limit ended, if they are no violations
-	Share                       float64  // the widest answer, over the width asked
-	Widest                      string
-	Slowest                     time.Duration
-	SlowestPlan                 string
-	Took                        time.Duration
-}
-
-func newResult() *result {
-	return &result{Seeds: map[uint64]uint64{}, Checks: map[string]int64{}, Engines: map[string]int64{}, Mechanisms: map[string]int64{}}
-}
-
-// join adds another result.
-func (s *result) join(t *result) {
-	for seed, next := range t.Seeds {
-		s.Seeds[seed] = max(s.Seeds[seed], next)
-	}
-	s.Plans += t.Plans
-	s.Hard += t.Hard
-	s.Refused += t.Refused
-	s.Answers += t.Answers
-	s.Warned += t.Warned
-	for _, counts := range [][2]map[string]int64{{s.Checks, t.Checks}, {s.Engines, t.Engines}, {s.Mechanisms, t.Mechanisms}} {
-		for name, n := range counts[1] {
-			counts[0][name] += n
-		}
-	}
-	s.Violations = append(s.Violations, t.Violations...)
-	s.Wide = append(s.Wide, t.Wide...)
-	// Of equal ones the text decides, not the order.
-	if t.Share > s.Share || t.Share == s.Share && t.Widest < s.Widest {
-		s.Share, s.Widest = t.Share, t.Widest
-	}
-	if t.Slowest > s.Slowest {
-		s.Slowest, s.SlowestPlan = t.Slowest, t.SlowestPlan
-	}
-	s.Took += t.Took
-}
 
 // run runs the campaign.
 func (c campaign) run(ctx context.Context) *result {
@@ -165,4 +125,57 @@ func (c campaign) failure(number uint64, v *violation) string {
 	}
 	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d%s -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
 		v.check, v.text, c.seed, kind, number, v.question, ask, v.question.accuracy, v.plan.text())
+}
+
+// Main is the program.
+func Main() {
+	c := campaign{ask: answer}
+	flag.Uint64Var(&c.seed, "seed", 1, "what the plans are drawn from")
+	flag.Uint64Var(&c.n, "n", 1000, "how many plans")
+	flag.Uint64Var(&c.first, "first", 0, "the number of the first plan")
+	flag.IntVar(&c.laws, "laws", 2, "how many laws are tried on a plan")
+	flag.IntVar(&c.most, "most", 20, "how many violations end it")
+	limit := flag.Duration("time", 0, "begin no plan after this time; 0: no limit")
+	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
+	flag.StringVar(&c.kind, "kind", "", "only any, schedule, ordinary or extreme; empty: all, of which the last three are three in twenty")
+	flag.BoolVar(&c.narrow, "narrow", true, "an ordinary answer that a limit of work or memory made wide is a violation")
+	only := flag.Int64("only", -1, "only the plan of this number, with every law")
+	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
+	size := flag.Uint64("part", 1000, "how many plans a part has")
+	quiet := flag.Bool("quiet", false, "no progress")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("arguments: %q are not taken", flag.Args())
+	}
+	if !slices.Contains([]string{"", anyPlan, schedules, ordinary, extreme}, c.kind) {
+		log.Fatalf("kind: %q is not one of any, schedule, ordinary, extreme", c.kind)
+	}
+	if *limit > 0 {
+		c.until = time.Now().Add(*limit)
+	}
+	if *only >= 0 {
+		c.first, c.n, c.laws = uint64(*only), 1, math.MaxInt
+		p, q := caseOf(c.seed, c.first, c.kind)
+		fmt.Printf("# %v\n%s", q, p.text())
+	}
+	c.found = func(number uint64, v *violation) { fmt.Println(c.failure(number, v)) }
+	if last := time.Now(); !*quiet {
+		c.progress = func(s *result) {
+			if time.Since(last) > 10*time.Second {
+				last = time.Now()
+				fmt.Fprintf(os.Stderr, "%d plans, %d answers, %d violations, slowest %v\n", s.Plans, s.Answers, len(s.Violations), s.Slowest.Round(time.Millisecond))
+			}
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	failed := false
+	try.Main(func() {
+		s := c.inParts(ctx, *parts, max(1, *size))
+		fmt.Print(s.report(true))
+		failed = len(s.Violations) > 0
+	})
+	if failed {
+		os.Exit(1)
+	}
 }

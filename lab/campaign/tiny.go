@@ -26,11 +26,8 @@ func enumerable(p plan) bool {
 		return false
 	}
 	sigma := s.mechanism.number("noise-multiplier")
-	if s.sampling.is("poisson") {
-		return sigma >= 0.3 && sigma <= 10
-	}
-	return s.sampling.is("without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww") && sigma >= 0.3 && sigma <= 10 &&
-		s.sampling.whole("population", 9) <= 5 && s.sampling.whole("subset", 1) <= 5 && s.sampling.whole("batch", 9) <= 5
+	return s.sampling.is("poisson", "without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww") && sigma >= 0.3 && sigma <= 10 &&
+		s.sampling.whole("population", 1) <= 5 && s.sampling.whole("subset", 1) <= 5 && s.sampling.whole("batch", 1) <= 5
 }
 
 // A sums is the law of the sum of a sample: the probability of each sum.
@@ -106,57 +103,45 @@ func sampleSums(scheme *node, records []int) sums {
 	return nil
 }
 
-// multisets returns all lists of n records in order of size.
-func multisets(n int) [][]int {
-	out := [][]int{nil}
-	for range n {
-		var next [][]int
-		for _, m := range out {
-			from := -1
-			if len(m) > 0 {
-				from = m[len(m)-1]
-			}
-			for x := from; x <= 1; x++ {
-				next = append(next, append(slices.Clone(m), x))
-			}
-		}
-		out = next
-	}
-	return out
-}
-
 // neighbours returns the laws of the sums of all pairs of neighbouring data sets.
 func neighbours(scheme *node, relation string) [][2]sums {
 	n := int(scheme.whole("population", 3))
 	var out [][2]sums
-	known := map[[3]int]sums{} // laws by how many records are −1, 0 and 1: their order does not matter
-	for _, rest := range multisets(n - 1) {
-		of := func(x ...int) sums {
-			records := append(slices.Clone(rest), x...)
-			var key [3]int
-			for _, r := range records {
-				key[r+1]++
+	known := map[[3]int]sums{}
+	of := func(counts [3]int) sums { // of records that are −1, 0 and 1: their order does not matter
+		law, ok := known[counts]
+		if !ok {
+			var records []int
+			for i, n := range counts {
+				records = append(records, slices.Repeat([]int{i - 1}, n)...)
 			}
-			law, ok := known[key]
-			if !ok {
-				law = sampleSums(scheme, records)
-				known[key] = law
-			}
-			return law
+			law = sampleSums(scheme, records)
+			known[counts] = law
 		}
-		for x := -1; x <= 1; x++ {
-			for y := -1; y <= 1; y++ {
-				a, b := of(x), sums(nil)
-				switch {
-				case relation == "add-remove" && y == 0:
-					b = of()
-				case relation == "zero-out" && y == 0 && x != 0: // an empty place adds nothing
-					b = of(0)
-				case relation == "substitute" && x != y:
-					b = of(y)
-				}
-				if len(a) > 0 && len(b) > 0 {
-					out = append(out, [2]sums{a, b}, [2]sums{b, a})
+		return law
+	}
+	for minus := range n {
+		for zeros := range n - minus {
+			rest := [3]int{minus, zeros, n - 1 - minus - zeros}
+			with := func(x int) sums {
+				counts := rest
+				counts[x+1]++
+				return of(counts)
+			}
+			for x := -1; x <= 1; x++ {
+				for y := -1; y <= 1; y++ {
+					a, b := with(x), sums(nil)
+					switch {
+					case relation == "add-remove" && y == 0:
+						b = of(rest)
+					case relation == "zero-out" && y == 0 && x != 0: // an empty place adds nothing
+						b = with(0)
+					case relation == "substitute" && x != y:
+						b = with(y)
+					}
+					if len(a) > 0 && len(b) > 0 {
+						out = append(out, [2]sums{a, b}, [2]sums{b, a})
+					}
 				}
 			}
 		}

@@ -11,9 +11,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 func main() {
@@ -164,5 +167,54 @@ func (e *experiment) budgets() {
 			b, _, _ := darrm.GeneralComposition(m*0.0852, m*1e-4, q, 1e-4)
 			e.page.Add("budgets", "| %g | %d | (%.3f, %.3f) | (%.3f, %.3f) |\n", m, q, a, d, b, d)
 		}
+	}
+}
+
+// composition compares the paper's bill for Q queries with that of the
+// profiles.
+func (e *experiment) composition() {
+	const eps, delta = 0.0892, 1e-4
+	for _, m := range []float64{1, 3, 5} {
+		p := darrm.Params{Mechanisms: 11, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
+		for _, c := range e.families(p, 11, -1+1/math.Pow(1-delta, 11))[:3] {
+			mech := try.Must(p.Mechanism(e.ctx, profiles.AddRemove, c.gamma, 1, 1e-5))
+			for _, q := range []int{20, 50, 100} {
+				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))
+				acct := accountant.New(mech.Relation)
+				try.Check(acct.AddBounds(mech, int64(q)))
+				iv := try.Must(acct.Epsilon(e.ctx, total))
+				e.page.Add("composition", "| %g | %d | %.5f | %.4f | %s | %.4f | %.4f | %.0f %% |\n", m, q, total, general, c.name, iv.Lower, iv.Upper, 100*iv.Upper/general)
+			}
+		}
+	}
+}
+
+// teachers compares what the optimum errs where a teacher is known by (ε, Δ) alone, which is how the paper reads its training, and
+// where it is known by δ(ε) at every ε.
+func (e *experiment) teachers() {
+	const k, eps, delta, records, batch, steps = 11, 0.0892, 1e-4, 1024, 39, 132
+	noise := try.Must(profiles.NewGaussianMechanism(12))
+	sample := try.Must(subsample.NewPoisson(batch / float64(records)))
+	one := accountant.New(profiles.AddRemove)
+	try.Check(one.Add(e.ctx, accountant.Step{Mechanism: noise, Sampling: sample}, steps))
+	e.page["teachers"], e.page["teacherEpsilon"], e.page["teacherDelta"] = k, eps, delta
+	e.page["teacherSteps"], e.page["teacherBatch"], e.page["teacherRecords"] = steps, batch, records
+	e.page["trainingEpsilon"] = try.Must(one.Epsilon(e.ctx, delta)).Upper
+	last := try.Must(one.Epsilon(e.ctx, 1e-12)).Upper
+	var epsilons, deltas []float64
+	for i := range 40 {
+		epsilons = append(epsilons, last*float64(i)/39)
+	}
+	for _, p := range try.Must(one.DeltaCurve(e.ctx, epsilons)) {
+		deltas = append(deltas, p.Upper)
+	}
+	voters := try.Must(darrm.Voters{Count: k}.WithCurve(profiles.AddRemove, epsilons, deltas))
+	for _, m := range []float64{1, 2, 3, 5} {
+		p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
+		declared := try.Must(darrm.ExpectedError(e.optimal(p, 0.75), 0.75))
+		p.Voters = []darrm.Voters{voters}
+		known := try.Must(darrm.ExpectedError(e.optimal(p, 0.75), 0.75))
+		sub := try.Must(darrm.ExpectedError(try.Must(darrm.Subsampling(k, int(m))), 0.75))
+		e.page.Add("known", "| %g | %.4f | %.4g | %.4f |\n", m, declared, known, sub)
 	}
 }

@@ -1,14 +1,21 @@
 package main
 
-// Private prediction without a data set: synthetic teachers, and how often each rule is right.
+// Private prediction, by synthetic teachers without a data set and by the votes of trained ones: how often each rule is right.
 
 import (
+	"encoding/csv"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/votes"
 )
 
 // prediction simulates private prediction without a data set: eleven teachers
@@ -90,4 +97,83 @@ func gnmaxNoise(epsilon, delta float64) (sigma, order float64) {
 // the class that leads by the given number of votes.
 func gnmaxAccuracy(lead, sigma float64) float64 {
 	return xmath.NormalTail(-lead / (sigma * math.Sqrt2))
+}
+
+// The guarantee of the private teachers of lab/digits.
+const digitEpsilon, digitDelta = 0.6, 1e-4
+
+// digits makes the shape of Tables 1, 6, 8 and 10: accuracy on real digits by the votes of
+// eleven trained teachers, for each budget of an answer and number of queries.
+func (e *experiment) digits() {
+	private := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-private.gz"), 0, 1))
+	sharded := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-shards.gz"), 0, 1))
+	e.page["digitEpsilon"], e.page["digitDelta"] = digitEpsilon, digitDelta
+	e.page["tried"], e.page["best"], e.page["bestShare"] = e.chosen("digits-58-private.csv")
+	e.page["without"], e.page["shard"], e.page["shardShare"] = e.chosen("digits-58-shards.csv")
+	table := []string{"m,Q,method,mean,deviation"}
+	rng := rand.New(rand.NewPCG(19, 12))
+	coins := rand.NewChaCha8([32]byte{19})
+	for i, m := range []float64{1, 3, 5, 7} {
+		p := darrm.Params{Mechanisms: 11, Epsilon: digitEpsilon, Delta: digitDelta, Allowance: m, OutputDelta: m * digitDelta}
+		cs := e.families(p, 11, -math.Expm1(11*math.Log1p(-digitDelta)))
+		c, _ := try.Must2(darrm.BestConstant(e.ctx, p))
+		one, _ := darrm.Constant(11, 1)
+		fixed, _ := darrm.Constant(11, c)
+		sigma, _ := gnmaxNoise(p.Allowance*p.Epsilon, p.OutputDelta)
+		methods := []curve{{"GNMax", nil}, {"constant", fixed}, cs[2], cs[1], cs[0], {"noise-free", one}}
+		for _, q := range []int{20, 50, 100} {
+			e.page.Add("digits", "| %g | %d | %d |", m, []int{6, 1, 8, 10}[i], q)
+			for _, method := range methods {
+				var sum, squares float64
+				for range 10 {
+					right := 0
+					for _, at := range rng.Perm(len(private))[:q] {
+						if e.answer(method, private[at], sharded[at], sigma, rng, coins) {
+							right++
+						}
+					}
+					share := float64(right) / float64(q)
+					sum, squares = sum+share, squares+share*share
+				}
+				mean := sum / 10
+				sd := math.Sqrt(max(0, squares-sum*sum/10) / 9)
+				e.page.Add("digits", " %.2f (%.2f) |", mean, sd)
+				table = append(table, fmt.Sprintf("%g,%d,%s,%.4f,%.4f", m, q, method.name, mean, sd))
+			}
+			e.page.Add("digits", "\n")
+		}
+	}
+	try.Check(os.WriteFile(filepath.Join(e.dir, "darrm-digits.csv"), []byte(strings.Join(table, "\n")+"\n"), 0o644))
+}
+
+// chosen returns how many settings of lab/digits were tried, the best one, and how often in a hundred its teachers are right.
+func (e *experiment) chosen(file string) (tried int, best string, percent float64) {
+	f := try.Must(os.Open(filepath.Join(e.votes, file)))
+	defer f.Close()
+	rows := try.Must(csv.NewReader(f).ReadAll())
+	for _, row := range rows[1:] {
+		share := 100 * try.Must(strconv.ParseFloat(row[4], 64))
+		if share > percent {
+			alike := ""
+			if row[1] == "true" {
+				alike = " made alike"
+			}
+			best, percent = fmt.Sprintf("%s×%s means of pixels%s, %s gradients, rate %s", row[0], row[0], alike, row[2], row[3]), share
+		}
+	}
+	return len(rows) - 1, best, percent
+}
+
+// answer reports that a method answers a query rightly.
+func (e *experiment) answer(method curve, private, sharded votes.Row, sigma float64, rng *rand.Rand, coins rand.Source) bool {
+	if method.gamma == nil {
+		n := sharded.Counts(2)
+		lead := float64(n[1]-n[0]) + sigma*(rng.NormFloat64()-rng.NormFloat64())
+		return (lead > 0) == (sharded.Label == 1)
+	}
+	ones := make([]bool, len(private.Numbers))
+	for i, v := range private.Numbers {
+		ones[i] = v == 1
+	}
+	return try.Must(darrm.Release(method.gamma, ones, coins)) == (private.Label == 1)
 }

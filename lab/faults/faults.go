@@ -20,6 +20,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -237,7 +238,7 @@ func Torment(ctx context.Context, name string, p Place, seed uint64, rounds int,
 	}
 	out := &Report{Place: name, Counts: map[string]*Count{}, Skipped: map[string]string{}}
 	r := &Round{Rand: rand.New(rand.NewPCG(seed, 31)), Place: p, self: self, w: &world{}}
-	faults := append(common(), p.Own()...)
+	faults := slices.Concat(common, p.Own())
 	total := 0
 	for number := 0; ctx.Err() == nil && (rounds == 0 || number < rounds*len(faults)); number++ {
 		begin := time.Now()
@@ -306,11 +307,9 @@ func Skip(format string, args ...any) error { return skipped(fmt.Sprintf(format,
 func Skipped(err error) bool { return errors.As(err, new(skipped)) }
 
 // common are the faults that every place knows.
-func common() []Fault {
-	return []Fault{
-		{"writer killed", (*Round).killed}, {"writer stopped", (*Round).stopped}, {"same keys at once", (*Round).together}, {"processes compete", (*Round).compete},
-		{"older state put back", (*Round).older}, {"same state put back", (*Round).same}, {"disk full", (*Round).full}, {"wrong clock", (*Round).clock},
-	}
+var common = []Fault{
+	{"writer killed", (*Round).killed}, {"writer stopped", (*Round).stopped}, {"same keys at once", (*Round).together}, {"processes compete", (*Round).compete},
+	{"older state put back", (*Round).older}, {"same state put back", (*Round).same}, {"disk full", (*Round).full}, {"wrong clock", (*Round).clock},
 }
 
 // killed kills a process that spends, at a random moment.

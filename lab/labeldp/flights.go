@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -141,18 +142,6 @@ func (s *split) mse(w *mat.VecDense) float64 {
 	return (s.yy - 2*mat.Dot(w, s.xy) + mat.Dot(w, &xw)) / float64(len(s.y))
 }
 
-// prior is the law of the labels of the flights that keep accepts.
-func (s *split) prior(keep func(i int) bool) labeldp.Prior {
-	labels := ints(shortest, longest)
-	w := make([]float64, len(labels))
-	for i, j := range s.index {
-		if keep(i) {
-			w[j]++
-		}
-	}
-	return try.Must(labeldp.NewPrior(labels, w))
-}
-
 func (s *split) daypart(i int) int { return s.hour[i] * dayparts / hours }
 
 // counts returns how often each label is in each of so many groups.
@@ -166,9 +155,6 @@ func (s *split) counts(groups int, of func(i int) int) [][]int64 {
 	}
 	return out
 }
-
-// a result is what one method gives over the seeds.
-type result struct{ label, excess []float64 }
 
 var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point", "debiased-rr", "laplace", "staircase",
 	"clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"}
@@ -192,18 +178,16 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 		"rr-on-bins": try.Must(labeldp.RROnBins(prior, opt.Epsilon())), "rp-with-prior": try.Must(labeldp.RPWithPrior(prior, opt.Epsilon(), 0))}
 	noisy := make([]float64, len(train.y))
 	for _, name := range flightMethods {
-		loss := 0.0
 		for i, y := range train.y {
 			m := methods[name]
 			if name == "optimal-by-group" {
 				m = groups[train.daypart(i)]
 			}
 			noisy[i] = drawn(m, y, train.index[i], src)
-			loss += (noisy[i] - y) * (noisy[i] - y) / 2 / float64(len(train.y))
 		}
 		var w mat.VecDense
 		try.Check(solve.SolveVecTo(&w, train.moment(noisy)))
-		tell(name, loss, test.mse(&w)-clean, noisy)
+		tell(name, halfLoss(noisy, train.y), test.mse(&w)-clean, noisy)
 	}
 }
 
@@ -231,31 +215,23 @@ func flightsPage(dir, folder string, seeds int) {
 // flightLosses is the analogue of Figures 4 and 5.
 func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean float64, seeds int) {
 	budgets := []float64{0.5, 1, 2, 4, 8}
-	all := map[string][]result{}
-	for e, eps := range budgets {
-		for seed := range seeds {
-			trial(train, test, solve, clean, eps, random.Seeded(uint64(1000*e+seed)), func(name string, label, excess float64, _ []float64) {
-				if seed == 0 {
-					all[name] = append(all[name], result{})
-				}
-				c := &all[name][e]
-				c.label, c.excess = append(c.label, label), append(c.excess, excess)
-			})
-		}
-	}
+	all := compare(len(budgets), seeds, func(e, seed int, tell func(string, float64, float64)) {
+		trial(train, test, solve, clean, budgets[e], random.Seeded(uint64(1000*e+seed)), func(name string, label, excess float64, _ []float64) {
+			tell(name, label, excess)
+		})
+	})
 	var csv bytes.Buffer
 	csv.WriteString("method,epsilon,half_loss,half_loss_se,excess_mse,excess_mse_se\n")
 	var excess, losses []curve
-	bars := map[string][]float64{}
-	for _, name := range flightMethods {
-		row, loss := []string{name}, []string{name}
-		mse, half := curve{name: name}, curve{name: name}
-		for e, c := range all[name] {
-			l, lse := plots.Mean(c.label)
-			x, xse := plots.Mean(c.excess)
+	for _, m := range all {
+		row, loss := []string{m.name}, []string{m.name}
+		mse, half := curve{name: m.name}, curve{name: m.name}
+		for e, c := range m.by {
+			l, lse := plots.Mean(c[0])
+			x, xse := plots.Mean(c[1])
 			row, loss = append(row, fmt.Sprintf("%.3g ± %.2g", x, xse)), append(loss, fmt.Sprintf("%.4g", l))
-			fmt.Fprintf(&csv, "%s,%v,%.9g,%.3g,%.9g,%.3g\n", name, budgets[e], l, lse, x, xse)
-			mse.ys, bars[name], half.ys = append(mse.ys, x), append(bars[name], xse), append(half.ys, l)
+			fmt.Fprintf(&csv, "%s,%v,%.9g,%.3g,%.9g,%.3g\n", m.name, budgets[e], l, lse, x, xse)
+			mse.ys, mse.bars, half.ys = append(mse.ys, x), append(mse.bars, xse), append(half.ys, l)
 		}
 		excess, losses = append(excess, mse), append(losses, half)
 		r.row("excess", row...)
@@ -266,7 +242,10 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	}
 	r.Values["offBins"], r.Values["offOptimum"], r.Values["offLaplace"] = off("rr-on-bins"), off("optimal-unbiased"), off("laplace")
 	try.Check(os.WriteFile(filepath.Join(r.dir, "labeldp-flights.csv"), csv.Bytes(), 0o644))
-	r.drawExcess(budgets, excess, bars)
+	r.save("labeldp-flights", figure.Picture{ // with room for the legend
+		Title: "Excess test MSE, delays of flights", LegendUp: true, Bands: bands(true, budgets, excess),
+		X: figure.Axis{Label: "ε", Log: true, At: budgets, Min: 0.4, Max: 30}, Y: figure.Axis{Label: "MSE above that of clean labels", Log: true},
+	})
 	r.drawLosses("labeldp-flights-loss", "delays of flights", budgets, losses)
 }
 
@@ -274,10 +253,7 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
 	const eps = 4
 	at := []float64{0, 1, 5, 25, 50, 75, 95, 99, 100}
-	var qs []float64
-	for i := range 101 {
-		qs = append(qs, float64(i))
-	}
+	qs := ints(0, 100)
 	quantiles := func(v []float64) []float64 {
 		s := slices.Sorted(slices.Values(v))
 		out := make([]float64, len(qs))
@@ -289,7 +265,7 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 	pic := figure.Picture{Title: "Noisy labels, ε = 4", X: figure.Axis{Label: "minutes", Min: -150, Max: 350}, Y: figure.Axis{Label: "share of the labels below, %"}}
 	var curves []curve
 	add := func(name string, labels []float64, mse float64, values int) {
-		c := curve{name, quantiles(labels)}
+		c := curve{name: name, ys: quantiles(labels)}
 		curves = append(curves, c)
 		if name != "debiased-rr" { // beyond the picture
 			pic.Bands = append(pic.Bands, figure.Band{Name: name, Method: style(name), X: c.ys, Proved: qs})
@@ -330,18 +306,20 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 	}
 	for _, g := range groupings {
 		row := []string{g.name}
-		sizes := make([]float64, g.count)
-		counts := train.counts(g.count, g.of)
-		for i := range train.index {
-			sizes[g.of(i)]++
+		counts, shares, priors := train.counts(g.count, g.of), make([]float64, g.count), make([]labeldp.Prior, g.count)
+		for k, ns := range counts {
+			w := make([]float64, len(ns))
+			for j, n := range ns {
+				w[j] = float64(n)
+			}
+			shares[k] = floats.Sum(w) / float64(len(train.y))
+			priors[k] = try.Must(labeldp.NewPrior(ints(shortest, longest), w))
 		}
 		for _, eps := range []float64{1, 4} {
 			known := 0.0
-			priors := make([]labeldp.Prior, g.count)
-			for k := range priors {
-				priors[k] = train.prior(func(i int) bool { return g.of(i) == k })
-				_, cert := try.Must2(labeldp.OptimalUnbiased(ctx, priors[k], eps))
-				known += sizes[k] / float64(len(train.y)) * cert.Primal
+			for k, p := range priors {
+				_, cert := try.Must2(labeldp.OptimalUnbiased(ctx, p, eps))
+				known += shares[k] * cert.Primal
 			}
 			estimated := 0.0
 			for seed := range min(seeds, 3) {
@@ -350,7 +328,7 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 				try.Check(err)
 				for k, m := range rs {
 					loss := try.Must(labeldp.HalfLoss(m, priors[k]))
-					estimated += sizes[k] / float64(len(train.y)) * loss / float64(min(seeds, 3))
+					estimated += shares[k] * loss / float64(min(seeds, 3))
 				}
 			}
 			row = append(row, fmt.Sprintf("%.2f", known), fmt.Sprintf("%.2f", estimated))
@@ -385,4 +363,97 @@ func synthetic(r *report) {
 		}
 		r.row("synthetic", fmt.Sprint(eps), num(one.Primal), num(sum), fmt.Sprintf("%.0f %%", 100*(1-sum/one.Primal)))
 	}
+}
+
+// flightSGD is Appendix D on this data: stochastic gradients of noisy labels, whose bias
+// no number of steps removes.
+func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
+	const eps, batch, runs = 2, 64, 5
+	checkpoints := []float64{300, 1000, 3000, 10000, 30000}
+	names := []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "clipped-laplace", "rr-on-bins", "rp-with-prior"}
+	excess := map[string][][]float64{}
+	for _, n := range names {
+		excess[n] = make([][]float64, len(checkpoints))
+	}
+	// The bias of a gradient is E[b(y) x], whatever the weights.
+	bias, spread := map[string][]float64{}, map[string]float64{}
+	for run := range runs {
+		src := random.Seeded(uint64(500 + run))
+		noisy := map[string][]float64{"clean labels": train.y}
+		trial(train, test, solve, clean, eps, src, func(name string, _, _ float64, v []float64) {
+			if slices.Contains(names, name) {
+				noisy[name] = slices.Clone(v)
+			}
+		})
+		for _, name := range names {
+			rng := rand.New(random.Seeded(uint64(900 + run)))
+			for c, x := range descend(train, test, noisy[name], batch, checkpoints, rng) {
+				excess[name][c] = append(excess[name][c], x-clean)
+			}
+			d := floats.SubTo(make([]float64, len(train.y)), noisy[name], train.y)
+			square := 0.0
+			for i, x := range d {
+				square += x * x * float64(len(train.columns(i)))
+			}
+			g := train.moment(d)
+			bias[name] = append(bias[name], mat.Norm(g, 2)/float64(len(d)))
+			spread[name] += math.Sqrt(square/float64(len(d))/batch) / runs
+		}
+	}
+	r.Values["batch"], r.Values["gradientRuns"] = batch, runs
+	var curves []curve
+	for _, name := range names {
+		a, _ := plots.Mean(bias[name])
+		row := []string{name, fmt.Sprintf("%.3g", a), fmt.Sprintf("%.3g", spread[name])}
+		c := curve{name: name}
+		for _, xs := range excess[name] {
+			m, se := plots.Mean(xs)
+			row, c.ys = append(row, fmt.Sprintf("%.3g ± %.2g", m, se)), append(c.ys, m)
+		}
+		r.row("gradients", row...)
+		curves = append(curves, c)
+	}
+	r.draw("labeldp-flights-sgd", figure.Picture{
+		Title: "Stochastic gradients, delays of flights, ε = 2", X: figure.Axis{Label: "steps", Log: true, Min: 250, Max: 3e5}, Y: figure.Axis{Label: "MSE above that of clean labels", Log: true},
+	}, "steps", checkpoints, curves)
+}
+
+// descend runs stochastic gradient descent with averaging and returns the test MSE of the
+// averaged weights after so many steps.
+func descend(train, test *split, y []float64, batch int, checkpoints []float64, rng *rand.Rand) []float64 {
+	w, sum := mat.NewVecDense(parameters, nil), mat.NewVecDense(parameters, nil)
+	g := make([]float64, parameters)
+	var out []float64
+	averaged := 0
+	for t := 1.0; len(out) < len(checkpoints); t++ {
+		clear(g)
+		for range batch {
+			i := rng.IntN(len(y))
+			at := train.columns(i)
+			d := -y[i]
+			for _, a := range at {
+				d += w.AtVec(a)
+			}
+			for _, a := range at {
+				g[a] += d / float64(batch)
+			}
+		}
+		step := 1 / math.Sqrt(t)
+		for a := range g {
+			w.SetVec(a, w.AtVec(a)-step*g[a])
+		}
+		// The average is of the second half of the steps up to each checkpoint.
+		if next := checkpoints[len(out)]; t > next/2 {
+			sum.AddVec(sum, w)
+			averaged++
+			if t == next {
+				var mean mat.VecDense
+				mean.ScaleVec(1/float64(averaged), sum)
+				out = append(out, test.mse(&mean))
+				sum.Zero()
+				averaged = 0
+			}
+		}
+	}
+	return out
 }

@@ -21,9 +21,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -134,15 +132,11 @@ func post(c *http.Client, url, body string) error {
 	return err
 }
 
-var mostLine = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
-
 // mostMemory returns the most bytes of memory that a process has had so far, where /proc tells; 0 elsewhere.
 func mostMemory(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	m := mostLine.FindSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	kilobytes, _ := strconv.ParseFloat(string(m[1]), 64)
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	kilobytes := 0.0
+	_, _ = fmt.Sscan(after, &kilobytes)
 	return 1024 * kilobytes
 }

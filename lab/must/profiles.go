@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -238,4 +239,22 @@ func nominalDelta(s subsample.FixedSize, eps2, delta float64) float64 {
 	g := try.Must(profiles.NewGaussianMechanism(2 * classical(1, eps, delta)))
 	points := try.Must(s.Aligned(g, []float64{eps}))
 	return points[0].Delta2
+}
+
+func distinctTable(r *report) {
+	draws := r.pick(10_000, 200)
+	r.page["draws"] = draws
+	for _, size := range [][3]int64{{300, 50, 30}, {1000, 200, 100}, {30969, 500, 300}} {
+		ss := schemes(size[0], size[1], size[2])
+		for i, s := range ss {
+			src := rand.NewPCG(9, uint64(i))
+			lo, hi, sum := math.MaxInt, 0, 0
+			for range draws {
+				picks := try.Must(s.s.Sample(src, size[0]))
+				d := len(picks)
+				lo, hi, sum = min(lo, d), max(hi, d), sum+d
+			}
+			r.page.Add("distinct", "| %d, %d, %d | %s | %.3f | %d | %.2f | %d |\n", size[0], size[1], size[2], s.name, s.s.ExpectedDistinct(), lo, float64(sum)/float64(draws), hi)
+		}
+	}
 }

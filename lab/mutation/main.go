@@ -107,13 +107,10 @@ func ask(root string, open []*mutant, o options, known *answers) {
 	dir := try.Must(os.MkdirTemp("", "mutation"))
 	defer os.RemoveAll(dir)
 	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget}
-	before := slices.Clone(open)
-	open = r.compile(open, strings.Split(o.tests, ","))
-	for _, m := range before {
-		if !slices.Contains(open, m) {
-			m.state = notGo
-			try.Check(known.add(m))
-		}
+	open, wrong := r.compile(open, strings.Split(o.tests, ","))
+	for _, m := range wrong {
+		m.state = notGo
+		try.Check(known.add(m))
 	}
 	log.Printf("%d mutants compile", len(open))
 	r.trace()

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
@@ -48,45 +47,6 @@ func TestPageIsCurrent(t *testing.T) {
 		}
 		if _, err := figure.Tiles("svg", size, []figure.Picture{f.draw()}); err != nil {
 			t.Errorf("figure %s: %v", f.name, err)
-		}
-	}
-}
-
-// The page on digits, its numbers and colours are what the program makes of the votes today: what
-// is cheap to make again is as it was when the page was written, and the page has not been
-// touched since. With SLOW=2 all of it is made again.
-func TestDigitsPageIsCurrent(t *testing.T) {
-	slow.Test(t)
-	const from, docs = "../votes/testdata", "../../docs/experiments"
-	dir := docs
-	if slow.All() {
-		dir = t.TempDir()
-		digits(from, dir)
-		for _, name := range append(digitFiles, digitCheck) {
-			want, err := os.ReadFile(filepath.Join(docs, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s is not what go run ./lab/pate -only digits writes (%v)", name, err)
-			}
-		}
-		return
-	}
-	choosing := readPool(from, "digits-choosing.gz")
-	c := choose(choosing)
-	got := ingredients(from, dir, c)
-	want, err := os.ReadFile(filepath.Join(docs, digitCheck))
-	if err != nil {
-		t.Fatal(err)
-	}
-	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
-	if len(was) != len(is) {
-		t.Fatalf("%d lines, want %d", len(is), len(was))
-	}
-	for i := range was {
-		if was[i] != is[i] {
-			t.Errorf("%s\nwas, when go run ./lab/pate -only digits last wrote the page,\n%s", is[i], was[i])
 		}
 	}
 }

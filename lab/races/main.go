@@ -1,5 +1,5 @@
-// Command races runs the test binary of one package, each test for so much processor time at most.
-// It fails if a test fails or the race detector reports anything. It is what go test runs for
+// Command races runs the test binary of one package, each test in a process of its own and for so
+// much processor time at most. It fails if a test fails or the race detector reports anything. It is what go test runs for
 // .ci/race:
 //
 //	SLOW=1 go test -race -short -timeout 0 -exec "races -each 2s -log FILE" ./...
@@ -10,22 +10,22 @@
 // test of children or clocks may take thirty times the limit by the clock.
 //
 // Races are reported in files, GORACE's log_path. Processes that a test starts inherit it, and it
-// outlasts a test that is killed. It appends a line for each test to the log: the test, its
+// outlasts a test that is killed. Each process lasts 20 ms longer than its test, for races of what
+// the test has left behind; by itself the detector would sleep for a second. The program appends a line for each test to the log: the test, its
 // processor time, and whether it ended.
 package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dpaccountant/accountant/lab/xfft"
@@ -70,7 +70,7 @@ type ended struct {
 	cpu       time.Duration
 }
 
-// all runs every test, in one process for all up to one that is cut off.
+// all runs every test, each in a process of its own.
 func (r *runner) all() error {
 	reports, err := os.MkdirTemp("", "races")
 	if err != nil {
@@ -81,16 +81,8 @@ func (r *runner) all() error {
 	if err != nil {
 		return fmt.Errorf("%s -test.list: %w", r.binary, err)
 	}
-	for left := strings.Fields(string(out)); len(left) > 0; {
-		these, failure := r.some(left, filepath.Join(reports, "race"))
-		err = errors.Join(err, failure)
-		for _, t := range these {
-			left = slices.DeleteFunc(left, func(name string) bool { return name == t.name })
-		}
-		r.ended = append(r.ended, these...)
-		if len(these) == 0 { // examples without an output are listed, and not run
-			break
-		}
+	for _, name := range strings.Fields(string(out)) {
+		err = errors.Join(err, r.one(name, filepath.Join(reports, "race")))
 	}
 	files, wrong := filepath.Glob(filepath.Join(reports, "*"))
 	for _, file := range files {
@@ -100,112 +92,37 @@ func (r *runner) all() error {
 	return errors.Join(err, wrong)
 }
 
-// some runs tests in one process, until they have ended or one has taken too long: then the process is killed, with
-// what it has started.
-func (r *runner) some(names []string, report string) ([]ended, error) {
-	cmd := exec.Command(r.binary, append(slices.Clone(r.args), "-test.v", "-test.run", "^("+strings.Join(names, "|")+")$")...)
-	cmd.Env = append(os.Environ(), "GORACE=log_path="+report)
+// one runs a test until it has ended or taken too long: then its process is killed, with what it has started.
+func (r *runner) one(name, report string) error {
+	ctx, cut := context.WithTimeout(context.Background(), 30*r.each)
+	defer cut()
+	cmd := exec.CommandContext(ctx, r.binary, append(slices.Clone(r.args), "-test.run", "^"+name+"$")...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=log_path=%s atexit_sleep_ms=20", report))
 	cmd.WaitDelay = 10 * time.Second // for what a test leaves behind to let go of the output
+	cmd.Cancel = func() error { killGroup(cmd); return nil }
 	inGroup(cmd)
-	w := &watch{used: func() time.Duration { return xfft.ProcessorOf(cmd.Process.Pid) }}
-	w.mu.Lock() // until there is a process
-	cmd.Stdout, cmd.Stderr = w, w
-	err := cmd.Start()
-	w.mu.Unlock()
-	if err != nil {
-		return nil, err
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	over := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-				if w.exceeds(r.each) {
-					killGroup(cmd)
-					return
-				}
+		for ctx.Err() == nil {
+			time.Sleep(50 * time.Millisecond)
+			if xfft.ProcessorOf(cmd.Process.Pid) > r.each {
+				cut()
 			}
 		}
 	}()
-	err = cmd.Wait()
-	close(over)
+	err := cmd.Wait()
 	killGroup(cmd) // what it has left behind
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.cutOff {
-		w.ended, err = append(w.ended, ended{w.now, "cut off", r.each}), nil
+	t := ended{name, "ok", cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	switch {
+	case ctx.Err() != nil && cmd.ProcessState.ExitCode() <= 0: // it has not failed by itself
+		t.how, err = "cut off", nil
+	case err != nil:
+		t.how, err = "failed", fmt.Errorf("%s: %s%w", name, said.String(), err)
 	}
-	if err != nil && w.now != "" { // what ends the process, other than by a panic, is not marked
-		w.ended = append(w.ended, ended{w.now, "failed", 0})
-	}
-	if err == nil && slices.ContainsFunc(w.ended, func(t ended) bool { return t.how == "failed" }) {
-		err = errors.New("FAIL")
-	}
-	if err != nil {
-		err = fmt.Errorf("%s%w", w.said.String(), err)
-	}
-	return w.ended, err
-}
-
-// A watch reads what a test binary prints, and knows by it which test is at work. The test within which a process is cut off
-// stays the one at work.
-type watch struct {
-	used func() time.Duration // by the process, until now
-
-	mu     sync.Mutex // of all below
-	line   []byte     // the last one, as far as it is here
-	now    string     // the test at work, or ""
-	base   time.Duration
-	since  time.Time
-	cutOff bool
-	ended  []ended
-	said   bytes.Buffer // by tests
-}
-
-// A line of testing: what begins, goes on, or has ended. That of a test within a test is indented or has a slash.
-var mark = regexp.MustCompile(`^(=== RUN|=== CONT|=== PAUSE|--- PASS:|--- FAIL:|--- SKIP:) +([^/ \n]+)(?: \(.*)?\n`)
-
-func (w *watch) Write(text []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for line := range bytes.Lines(text) {
-		w.line = append(w.line, line...)
-		if !bytes.HasSuffix(line, []byte("\n")) {
-			break
-		}
-		w.read(w.line)
-		w.line = w.line[:0]
-	}
-	return len(text), nil
-}
-
-func (w *watch) read(line []byte) {
-	m := mark.FindSubmatch(line)
-	if m == nil || w.cutOff {
-		w.said.Write(line)
-		return
-	}
-	name, used := string(m[2]), w.used()
-	switch string(m[1]) {
-	case "=== RUN", "=== CONT":
-		w.now, w.base, w.since = name, used, time.Now()
-		return
-	case "--- PASS:", "--- SKIP:":
-		w.ended = append(w.ended, ended{name, "ok", used - w.base})
-	case "--- FAIL:":
-		w.ended = append(w.ended, ended{name, "failed", used - w.base})
-	}
-	w.now = ""
-}
-
-// exceeds returns whether the test at work has taken too long, after which it is cut off.
-func (w *watch) exceeds(each time.Duration) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cutOff = w.now != "" && (w.used()-w.base > each || time.Since(w.since) > 30*each)
-	return w.cutOff
+	r.ended = append(r.ended, t)
+	return err
 }

