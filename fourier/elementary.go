@@ -212,16 +212,8 @@ func (s *Sum) elementaryDelta(eps float64) float64 {
 		hi += xmath.Log(n)
 		return min(1, xmath.ExpUp(xmath.LogAdd(logInf+infErr, hi)+8*xmath.U*(1+math.Abs(hi))))
 	}
-	lo, hi := max(logInf+infErr, -745), 0.0
-	for range deltaLooks {
-		mid := lo + (hi-lo)/2
-		if s.elementaryEpsilon(mid) <= eps {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return min(1, xmath.ExpUp(hi))
+	logDelta, _ := xmath.Bisect(0, max(logInf+infErr, -745), deltaLooks, func(x float64) bool { return s.elementaryEpsilon(x) <= eps })
+	return min(1, xmath.ExpUp(logDelta))
 }
 
 // Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in

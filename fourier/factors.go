@@ -21,22 +21,18 @@ import (
 
 // A lawTarget is what the laws of a mixed plan are made for.
 type lawTarget struct {
-	eps, theta float64 // where the answer is, about, and the saddle there
-	logDelta   float64 // the tails are followed to what matters there
-	cell       float64 // T times the tilted mass of a cell times the square of its width
-	above      float64 // log-probability, of one run, from which tails are cut
+	theta    float64 // the saddle where the answer is, about
+	logDelta float64 // the tails are followed to what matters there
+	cell     float64 // T times the tilted mass of a cell times the square of its width
+	above    float64 // log-probability, of one run, from which tails are cut
 }
 
 // serves reports whether laws made for w are good for v.
 func (w *lawTarget) serves(v *lawTarget) bool {
 	const near = 1.25
 	ratio := (1 + w.theta) / (1 + v.theta)
-	return w.cell <= v.cell && w.above <= v.above && w.above >= v.above-lawDeep && ratio < near && ratio > 1/near
+	return w.cell <= v.cell && w.above <= v.above && ratio < near && ratio > 1/near
 }
-
-// lawDeep is by how much further than needed the tails of laws are followed, so that they serve
-// deeper questions too. steers: time for width.
-const lawDeep = 8
 
 // A lawPair is a factor's laws, above and below it, and their transforms.
 type lawPair struct {

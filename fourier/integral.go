@@ -19,7 +19,7 @@ import (
 const integralAccuracy = 1e-9 // steers: width that costs next to nothing
 
 // integralEnough is a relative width of ε that is as good, unless less was asked for, where rare jumps make the sum lose digits.
-const integralEnough = 1e-8 // steers: width for work
+const integralEnough = 10 * integralAccuracy
 
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
@@ -58,7 +58,7 @@ const logTypical = -46 // steers: a guess of δ
 
 // massShare is the share of δ that all runs together may differ from their transforms
 // by: below integralAccuracy of log δ.
-const massShare = 1e-11 // steers: width for nodes
+const massShare = integralAccuracy / 100
 
 // prepare brings the compositions up to date for a δ, and reports whether the engine
 // is to be asked.

@@ -21,11 +21,10 @@ import (
 
 // steers: time for width.
 const (
-	lawWidth    = 0.1  // of the width wanted that laws are made for
-	lawWork     = 0.2  // of the work limit, on top of what lattices may then take
-	lawFloor    = 1e-8 // relative width below which rounding of tails decides
-	lawMargin   = 6    // and how deep in any case, below the accuracy: e^−6 of it
-	lawRounds   = 4    // refinements of the laws of a question
+	lawWidth    = 0.1 // of the width wanted that laws are made for
+	lawWork     = 0.2 // of the work limit, on top of what lattices may then take
+	lawMargin   = 6   // and how deep in any case, below the accuracy: e^−6 of it
+	lawRounds   = 4   // refinements of the laws of a question, or of the bump beside finite ones
 	mostPoints  = 1 << 15
 	cellDefault = 1e-3
 )
@@ -63,12 +62,12 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 	return c, nil
 }
 
-// wishFor returns what laws must be like for a width of ε. By the error law of
+// targetFor returns what laws must be like for a width of ε. By the error law of
 // docs/theory/accuracy.md §4, with the density over δ about θ(θ+1), a cell of width w with the tilted
 // mass m moves ε by (θ+1)·T·m·w²/8. n cells with the same T·m·w² = c cover a bell of variance v
 // when n³c = 32.6·T·v: with S the sum of the cube roots of 32.6·T·v, all parts together have S·c^(2/3).
-func (s *Sum) targetFor(eps, theta, logDelta, width float64) *lawTarget {
-	w := &lawTarget{eps: eps, theta: max(0, theta), logDelta: logDelta}
+func (s *Sum) targetFor(theta, logDelta, width float64) *lawTarget {
+	w := &lawTarget{theta: max(0, theta), logDelta: logDelta}
 	w.above = logDelta - lawMargin + xmath.Log(min(1, s.opts.Relative)) - xmath.Log(max(1, s.runs))
 	sum := 0.0
 	for i := range s.factors.list {
@@ -100,7 +99,7 @@ func (s *Sum) laws(m *meter.Meter, i int, w *lawTarget) (*lawPair, error) {
 	return out, nil
 }
 
-// fit makes the laws for a wish, and the compositions with them, and reports whether that
+// fit makes the laws for a target, and the compositions with them, and reports whether that
 // succeeded.
 func (s *Sum) fit(m *meter.Meter, w *lawTarget) (bool, error) {
 	p := &s.factors
@@ -114,7 +113,6 @@ func (s *Sum) fit(m *meter.Meter, w *lawTarget) (bool, error) {
 		}
 		p.target, p.upper, p.lower = &made, nil, nil
 	}
-	p.target.eps = w.eps
 	for i := range p.list {
 		x := &p.list[i]
 		if !x.lacks || x.laws != nil {

@@ -21,12 +21,12 @@ func (q *question) mixed(known Result) (Result, error) {
 	known.Engine = Contour
 	eps, theta, logDelta, ok := q.guess()
 	finer := math.Pow(lawWidth, 1.5)
-	if q.opts.Relative < lawFloor {
+	if q.opts.Relative < integralEnough {
 		finer = 1
 	}
 	last := math.Inf(1)
 	for round := 0; ok && round < lawRounds && q.m.Work > 0; round++ {
-		w := q.targetFor(eps, theta, logDelta, q.widthFor(eps, theta))
+		w := q.targetFor(theta, logDelta, q.widthFor(eps, theta))
 		w.cell *= finer
 		served, err := q.fit(q.m, w)
 		if err != nil || !served {

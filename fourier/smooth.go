@@ -22,16 +22,13 @@ func (p *factors) finite() bool { return p.without == 0 && !p.decays }
 // mostExcess is how many times too wide an answer may be for a smaller bump to help. steers: next to the largest loss lattices answer.
 const mostExcess = 30
 
-// smoothRounds is how often a question is asked with another bump: a smaller one, where δ falls faster with ε than was guessed, or a
-// larger one, where the width wanted takes too many frequencies: lattices may not reach as much.
-const smoothRounds = 3 // steers: time for width
-
-// smooth asks the integral of finite laws with a bump.
+// smooth asks the integral of finite laws with a bump, and again with another one: a smaller one, where δ falls faster with ε than was
+// guessed, or a larger one, where the width wanted takes too many frequencies: lattices may not reach as much.
 func (q *question) smooth(known Result) (Result, error) {
 	eps, theta, logDelta, ok := q.guess()
 	most := bumpShare * q.widthFor(eps, theta)
 	larger := false
-	for range smoothRounds {
+	for range lawRounds {
 		if !ok || !(most > 0) || math.IsInf(most, 1) {
 			break
 		}

@@ -37,8 +37,8 @@ func Epsilon(p profiles.Profile, logDelta, floor, top float64) (lower, upper flo
 			return v + sign*e, slope
 		}
 	}
-	lower = Solve(f(-1), floor, top, floor, 0, 0, false)
-	return lower, Solve(f(+1), floor, top, max(floor, lower), 1e-13*math.Abs(lower), 0, true)
+	lower = Solve(f(-1), floor, top, floor, false)
+	return lower, Solve(f(+1), floor, top, max(floor, lower), true)
 }
 
 // Delta returns log δ(ε) of a profile as computed, and bounds of it where losses are displaced

@@ -76,7 +76,7 @@ type DeltaAnswer struct {
 	Report
 }
 
-// maxTables bounds how many tables one question may make, and as many of a sample.
+// maxTables bounds how many tables one question may make, as many of a sample, and the steps of a guess.
 const maxTables = 8 // steers: time for width
 
 // foldTables is that of laws: each costs as much as the first, and the next laws are finer. steers: time for width.

@@ -135,18 +135,14 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 			return false
 		}
 	}
-	spare := hopeful * (1 + math.Abs(goal))
-	if len(c.factors) > sampleAbove {
-		// A value of each transform costs more than to bring a table up to date.
-		if slices.ContainsFunc(c.tables, func(t *table) bool { return sideOf(t.theta) == right }) {
-			return false
-		}
-		spare = 0
+	// A value of each transform of many costs more than to bring a table up to date.
+	if len(c.factors) > sampleAbove && slices.ContainsFunc(c.tables, func(t *table) bool { return sideOf(t.theta) == right }) {
+		return false
 	}
 	q := c.cumulant()
 	s := q.saddle(right, eps, c.boundNear)
 	c.boundNear = s
-	if q.at(s).k+logWeight(s)-s*eps > goal+spare {
+	if q.at(s).k+logWeight(s)-s*eps > goal {
 		return false
 	}
 	b := c.boundAt(s)
@@ -156,7 +152,3 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 	c.bounds = slices.Insert(c.bounds, 0, b)
 	return b.at(eps) <= goal
 }
-
-// hopeful is by how much more than the goal, as a share of it, the estimate from a sample of
-// the factors may be for the bound to be computed. It proves nothing.
-const hopeful = 0.05 // steers: values for proofs

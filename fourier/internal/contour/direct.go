@@ -19,10 +19,8 @@ const (
 	// directPoints and directRuns are where direct summation is tried first.
 	directPoints = 1 << 16
 	directRuns   = 1e7
-	// directWork bounds the evaluations of single terms e^{iωi} where an FFT is too
-	// long or too inaccurate; else they must not cost more than the FFT.
-	directWork = 4e7
-	// directShare: so much of the work that is left may go to one attempt.
+	// directShare: so much of the work that is left may go to one attempt where an FFT is too long or too
+	// inaccurate; else it must not cost more than the FFT.
 	directShare = 8
 )
 

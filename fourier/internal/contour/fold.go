@@ -69,11 +69,8 @@ type folded struct {
 	reads                      int64
 }
 
-// Of transforms with more points than longTransform (64 MB), or than a quarter of
-// what the memory limit allows, one works at a time, so that sums asked together
-// take no more memory than one.
-const longTransform = 1 << 20 // steers: memory for time
-
+// Of transforms with more points than a quarter of what the memory limit allows, one works at
+// a time, so that sums asked together take no more memory than one.
 var long = make(chan struct{}, 1)
 
 // foldTerms is what a point of the transform of one law, and its power, take in terms of a column; foldRead what a reading of a
@@ -130,11 +127,10 @@ func (f *folded) fill(ctx context.Context, c *Composition, g goal) (spent float6
 	price := foldTerms * points * float64(len(spectra))
 	whole := f.n <= int64(c.lattice.points)
 	if points > directPoints || c.runs() >= directRuns {
-		most := 1.5 * points
-		if !whole || c.runs() >= directRuns {
-			most = directWork
+		most := work / directTerm / directShare
+		if whole && c.runs() < directRuns {
+			most = min(most, 1.5*points) // as much as the transform
 		}
-		most = min(most, work/directTerm/directShare)
 		left := most
 		try := *f
 		if try.direct(ctx, spectra, &left) {
@@ -148,7 +144,7 @@ func (f *folded) fill(ctx context.Context, c *Composition, g goal) (spent float6
 		return spent, &NotServed{Reason: "too many points for the memory", Memory: true}
 	case price > work-spent:
 		return spent, &NotServed{Reason: "too many frequencies", Work: int64(min(price, 1e18))}
-	case f.n > int64(min(longTransform, c.lattice.points/4)):
+	case f.n > int64(c.lattice.points/4):
 		select {
 		case long <- struct{}{}:
 			defer func() { <-long }()

@@ -15,7 +15,6 @@ const (
 	locateTol   = 1e-2    // steers: the errors that they are made for, as a share of δ
 	sketchTol   = 1e-12   // steers: of the sum of all runs
 	locateTerms = 1 << 13 // steers: their frequencies
-	lawSteps    = 6       // steers: steps towards the root of the saddle-point approximation, of laws
 )
 
 // A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition
@@ -73,7 +72,7 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 func (q *cumulant) approach(logX, eps, theta, lo, hi float64) place {
 	theta = q.saddle(right, eps, theta)
 	miss := q.approximate(theta, eps) - logX
-	for range lawSteps {
+	for range maxTables {
 		next := eps + miss/theta
 		if !(next < hi) {
 			next = eps + (hi-eps)/2

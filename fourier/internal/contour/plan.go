@@ -110,9 +110,8 @@ func floorBits(x float64) float64 {
 type choice struct{ theta, lambda, sHigh, sLow, t, condition float64 }
 
 const (
-	manyFrequencies = 1e3  // steers: from where on it is asked what a table costs
-	lineRatio       = 1.15 // steers: of neighbouring lines that are tried
-	linesDown       = 15   // steers: how many of them
+	lineRatio = 1.15 // steers: of neighbouring lines that are tried
+	linesDown = 15   // steers: how many of them
 )
 
 // choose returns the line on which a table costs least. The saddle has the smallest terms; where rare jumps make the
@@ -205,13 +204,13 @@ func (g goal) error(l choice, runs float64) float64 {
 	return 0.6 * g.rounding / (math.Max(1, runs) * math.Max(firstOwn, l.condition))
 }
 
-// affords reports whether there is work for a long table.
+// affords reports whether there is work for a table.
 func (q *cumulant) affords(l choice, g goal) bool {
 	if q.folded {
 		return true
 	}
 	h, lines := 2*math.Pi/l.lambda, q.lines(l.theta)
-	if lines == nil || g.work == 0 || l.t < manyFrequencies*h {
+	if lines == nil || g.work == 0 {
 		return true
 	}
 	return l.t < g.most*h && lines.terms(l.t, h, g.error(l, q.runs())) < float64(g.work)
@@ -424,7 +423,7 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by fall
 			return 0
 		case deep && t <= 2*h:
 			return 0
-		case !deep && (t/h > g.most || t/h > manyFrequencies && g.work < math.MaxInt64 && by.cost(t) > float64(g.work)):
+		case !deep && (t/h > g.most || g.work < math.MaxInt64 && by.cost(t) > float64(g.work)):
 			err = &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(t), 1e18))}
 			return 0
 		case need >= 0:

@@ -147,8 +147,8 @@ func (q *query) epsilonOf(upper, lower *measure) Answer {
 		guess = max(q.floor, 0)
 	}
 	r := Answer{
-		Upper: closed.Solve(at(upper, true), q.floor, q.top, guess, 0, 0, true),
-		Lower: closed.Solve(at(lower, false), q.floor, q.top, guess, 0, 0, false),
+		Upper: closed.Solve(at(upper, true), q.floor, q.top, guess, true),
+		Lower: closed.Solve(at(lower, false), q.floor, q.top, guess, false),
 	}
 	r.Budget = Budget{Discretization: max(0, r.Upper-r.Lower), RoundOff: upper.moved + lower.moved}
 	r.Upper = min(q.top, xmath.Up(r.Upper+upper.moved, 2))

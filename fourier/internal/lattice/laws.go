@@ -123,13 +123,7 @@ func (e *entry) discretize(m *meter.Meter, g pld.Grid, lo, hi float64, most int)
 		return nil, nil, cmp.Or(m.Stopped(), err)
 	}
 	m.Spend(float64(len(upper.Loss)) * price)
-	if err := complete(upper); err != nil {
-		return nil, nil, err
-	}
-	if upper.MaxLoss()+2*g.Step < e.Support.Max {
-		lower = withoutEnd(lower, xmath.LogSub(upper.LogPInf, e.Support.LogPInf))
-	}
-	return upper, lower, nil
+	return upper, lower, complete(upper)
 }
 
 // freeVertices is by how many vertices the laws of an entry may have at the most, next to

@@ -1,4 +1,4 @@
-// Two checks of laws before they are composed.
+// A check of laws before they are composed, and the memory that they may take.
 
 package lattice
 
@@ -20,24 +20,6 @@ func complete(l *pld.Law) error {
 		return fmt.Errorf("the tails of a profile are too inexact: its upper law has a mass of %v instead of 1", mass)
 	}
 	return nil
-}
-
-// endRatio is the log of how many times the mass above the grid the end of a lower
-// law may have to be left out. It steers: any lower law with less mass is one.
-const endRatio = 2.5
-
-// withoutEnd leaves the last loss of a lower law out if it stands for little more
-// than the mass above the grid, which the upper law has at +∞. It is a small part of
-// δ too, but where tails are heavy it would have all the mass under the tilts that
-// bound aliasing. A law with less P-mass is lower still.
-func withoutEnd(l *pld.Law, above float64) *pld.Law {
-	n := len(l.Loss) - 1
-	if n < 1 || l.LogMass[n] > above+endRatio {
-		return l
-	}
-	short := *l
-	short.Loss, short.LogMass, short.Index = l.Loss[:n], l.LogMass[:n], l.Index[:n]
-	return &short
 }
 
 // lawShare is the part of the memory that laws may take, those of earlier
