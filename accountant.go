@@ -829,7 +829,7 @@ func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool)
 		if a.made != nil {
 			name = a.made.Name
 		}
-		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", name, upper-lower))
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s are no narrower: %s (%.2g)", name, parallel.Wider, upper-lower))
 	}
 }
 

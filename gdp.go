@@ -119,8 +119,8 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		spent := a.spent() - spent
 		left, first := most-spent, !asked
 		asked = true
-		// What theory leaves open no more points close, so that these are not for the last of the work.
-		if len(epsilons) > 1 && (left <= 0 && !first || wide && spent/float64(points)*float64(len(epsilons)) > left/2) {
+		// What theory leaves open no more points close, so that these are not for all of the work that is left.
+		if len(epsilons) > 1 && (left <= 0 && !first || wide && spent/float64(points)*float64(len(epsilons)) > left) {
 			if len(warnings) == 0 {
 				warnings = append(warnings, fmt.Sprintf("%v: %s", parallel.ErrWork, parallel.Wider))
 			}

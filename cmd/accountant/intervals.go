@@ -58,12 +58,11 @@ func newEpsilonCmd() *cobra.Command {
 
 // printIntervals prints a table of intervals.
 func printIntervals[At service.EpsilonAt | service.DeltaAt](w io.Writer, x service.Intervals[At], a *asking) {
-	neighbors := x.Unit.Text()
 	if x.Method != "" {
-		printBounds(w, neighbors, x.Method, answers(x.Results))
+		printBounds(w, x.Unit.Text(), x.Method, answers(x.Results))
 		return
 	}
-	fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
+	fmt.Fprintf(w, "neighbors: %s\n\n", x.Unit.Text())
 	printTable(w, answers(x.Results), a.detail)
 	if a.detail {
 		printMatrices(w, x.Matrix)
@@ -84,12 +83,11 @@ func printMatrices(w io.Writer, runs []service.MatrixRun) {
 		if r.WorstGroup != nil {
 			fmt.Fprintf(w, "  group %d costs most:\n", *r.WorstGroup)
 		}
-		for i, b := range r.Blocks {
-			if i == maxBlocks {
-				fmt.Fprintf(w, "  and %d more\n", len(r.Blocks)-i)
-				break
-			}
+		for _, b := range r.Blocks[:min(len(r.Blocks), maxBlocks)] {
 			fmt.Fprintf(w, "  %d × norm %s, effective noise multiplier %s\n", b.Count, rounded(b.Norm.Upper, 9, up), rounded(b.EffectiveNoise, 6, near))
+		}
+		if more := len(r.Blocks) - maxBlocks; more > 0 {
+			fmt.Fprintf(w, "  and %d more\n", more)
 		}
 	}
 }
@@ -152,15 +150,24 @@ func printDPSGD(w io.Writer, x service.DPSGDAnswer, a *asking) {
 
 // batches says in a few words which batches there are.
 func batches(r service.DPSGDAnswer) string {
+	drawn := r.Batching
 	switch r.Batching {
 	case service.RandomAllocation, service.Shuffle:
-		return fmt.Sprintf("%s, %d steps an epoch, %d steps", r.Batching, r.StepsPerEpoch, r.Steps)
+		drawn += fmt.Sprintf(", %s an epoch", steps(r.StepsPerEpoch))
 	case service.TruncatedPoisson:
-		return fmt.Sprintf("sampling rate %s, cap %d, %d steps", short(r.SamplingRate), r.Cap, r.Steps)
-	case service.WithoutReplacement, service.FixedOrder:
-		return fmt.Sprintf("%s, %d steps", r.Batching, r.Steps)
+		drawn = fmt.Sprintf("sampling rate %s, cap %d", short(r.SamplingRate), r.Cap)
+	case service.Poisson:
+		drawn = "sampling rate " + short(r.SamplingRate)
 	}
-	return fmt.Sprintf("sampling rate %s, %d steps", short(r.SamplingRate), r.Steps)
+	return drawn + ", " + steps(r.Steps)
+}
+
+// steps returns a number of steps and the word.
+func steps(n int64) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
 
 func printShuffle(w io.Writer, x service.ShuffleAnswer, a *asking) {

@@ -195,8 +195,7 @@ func warnAbout(w io.Writer, about any) {
 	case service.DeltaAnswer:
 		warn(w, answers(x.Results))
 	case service.DPSGDAnswer:
-		warn(w, answers(x.Results))
-		warn(w, answers(x.AnyOrder.Results))
+		warn(w, append(answers(x.Results), answers(x.AnyOrder.Results)...))
 	case service.ShuffleAnswer:
 		warn(w, answers(x.Results))
 	case service.Difference:
@@ -205,9 +204,7 @@ func warnAbout(w io.Writer, about any) {
 		c := comparedWith(x)
 		warn(w, []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: x.Notes}}})
 	case service.SamplingAnswer:
-		for _, text := range samplingWarnings(x.Schemes) {
-			fmt.Fprintf(w, "%s%s\n", warning(w), text)
-		}
+		warnAll(w, samplingWarnings(x.Schemes))
 	case service.Curves:
 		warnCurves(w, x.Curves)
 	case service.LedgerState: // has them among its facts

@@ -31,13 +31,11 @@ func samplingWarnings(rows []service.Scheme) []string {
 			if about[text] == nil {
 				texts = append(texts, text)
 			}
-			if !slices.Contains(about[text], row.Scheme) {
-				about[text] = append(about[text], row.Scheme)
-			}
+			about[text] = append(about[text], row.Scheme)
 		}
 	}
 	for i, text := range texts {
-		texts[i] = strings.Join(about[text], ", ") + ": " + oneLine(text)
+		texts[i] = strings.Join(slices.Compact(about[text]), ", ") + ": " + oneLine(text)
 	}
 	return texts
 }
@@ -92,7 +90,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer, _ *asking) {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
 	t := print.NewTable(w, 2, 0)
-	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps, %s\n", a.Steps, schemesTitle(a))
+	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %s, %s\n", steps(a.Steps), schemesTitle(a))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {
 			fmt.Fprintf(t, "%s\t–\t–\t–\t–\t–\t%s\n", row.Scheme, row.NotApplicable)

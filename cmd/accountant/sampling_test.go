@@ -77,7 +77,7 @@ func TestSamplingTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"laplace noise, multiplier 3; population 1000, subset 20, batch 30", "must-wo", "batch: 30 is not in [1, 20]", "must-ww", "ε after 1 steps"} {
+	for _, want := range []string{"laplace noise, multiplier 3; population 1000, subset 20, batch 30", "must-wo", "batch: 30 is not in [1, 20]", "must-ww", "ε after 1 step,"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("missing %q in\n%s", want, out)
 		}

@@ -118,6 +118,11 @@ func TestFromZero(t *testing.T) {
 	if code != 0 || strings.Contains(stdout, ": -") || !strings.Contains(stdout, "ε is reported as 0") {
 		t.Errorf("%d\n%s%s", code, stdout, stderr)
 	}
+	// What holds in any order as well is said once, and one step is one.
+	code, stdout, stderr = command("", "dpsgd", "--examples", "1000", "--batch-size", "10", "--epochs", "0.01", "--noise-multiplier", "30", "--delta", "0.9")
+	if code != 0 || !strings.Contains(stdout, "sampling rate 0.01, 1 step; neighbors") || strings.Count(stderr, "ε is reported as 0") != 1 {
+		t.Errorf("%d\n%s%s", code, stdout, stderr)
+	}
 	code, stdout, stderr = command(plan, "risk", "--json", "--priors", "0.5,0.1,0.01,0.001", "-")
 	if code != 0 {
 		t.Fatal(stderr)

@@ -216,9 +216,13 @@ func (l *Law) thinned(mean float64, t Target) *Law {
 }
 
 // curvature sets ψ at the result: bumps of unit area where E(M − α)₊ = δ and E(1 − αM)₊ = δ, with
-// what an error of δ there is in units of the error of log α that is asked for.
+// what an error of δ there is in units of the error of log α that is asked for. A law of fewer than two
+// values, as next to no noise leaves, has no place for a bump.
 func curvature(l *Law, psi []float64, t Target) {
 	n := len(l.X)
+	if n < 2 {
+		return
+	}
 	// Right: δ(K) = E(X − K)₊ falls; dδ/d log K = −K·Q(X > K).
 	right, tailRight := l.right(t.Delta)
 	epsRight := xmath.Log(max(right, 1e-300))

@@ -8,7 +8,7 @@ import os
 import subprocess
 import threading
 import weakref
-from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Type, TypeVar, Union
 
 from ._binary import find
 from ._errors import AccountantError, BudgetError, InfeasibleError, InputError, NoAnswerError
@@ -60,9 +60,29 @@ def _answer(line: bytes, number: str) -> Dict[str, Any]:
 def text_of(op: str, request: Mapping[str, Any]) -> str:
     """A request as JSON."""
     try:
-        return json.dumps(request, allow_nan=False, default=plain)
+        return _json(request)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{op}: cannot be written as JSON: {error}") from error
+        name, value = _unwritten(request)
+        raise InputError(f"{op}: {name}: {value!r:.80} is not what JSON has: a finite number, text, or a list or mapping of these") from error
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, default=plain)
+
+
+def _unwritten(value: Any, path: Tuple[str, ...] = ()) -> Tuple[str, Any]:
+    """Where in a value something is that JSON does not have, and what."""
+    inside: Iterable[Tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        inside = value.items()
+    elif isinstance(value, (list, tuple)):
+        inside = enumerate(value)
+    for key, x in inside if len(path) < 20 else ():  # a list may hold itself
+        try:
+            _json(x)
+        except (TypeError, ValueError):
+            return _unwritten(x, (*path, str(key)))
+    return ".".join(path), value
 
 
 def problem_of(error: Mapping[str, Any]) -> AccountantError:

@@ -42,6 +42,8 @@ class Batching:
             self.rate, exact = float(sampling_rate), _number(float(sampling_rate))
         elif examples is None or batch_size is None or sampling_rate is not None:
             raise InputError("must be given: examples and batch_size, or sampling_rate in place of batch_size")
+        elif examples < 1:
+            raise InputError(f"examples: {examples} is not a whole number above 0")
         elif not 1 <= batch_size <= examples:
             raise InputError(f"batch_size: {batch_size} is not in [1, {examples}]")
         else:

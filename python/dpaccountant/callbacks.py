@@ -130,8 +130,9 @@ class TrainingBudget(Asking):
 
         BudgetError is raised, and nothing counted, if they do not fit; AccountantError if ``sampler`` has not drawn so many batches.
         """
-        if count < 1:
-            raise ValueError(f"count: {count} is not in [1, 2^53]")
+        if isinstance(count, bool) or not hasattr(count, "__index__") or not 1 <= int(count) <= 2**53:
+            raise ValueError(f"count: {count!r} is not a whole number in [1, 2^53]")
+        count = int(count)
         kind = (
             self._run["noise_multiplier"] if noise_multiplier is None else float(noise_multiplier),
             self._run["sampling_rate"] if sampling_rate is None else float(sampling_rate),

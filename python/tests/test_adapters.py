@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), HERE]
 
 import peers
-from dpaccountant import AccountantError, BudgetError, Gaussian, InfeasibleError, InputError, Plan, callbacks, dpsgd, events, flower, rows, shared
+from dpaccountant import AccountantError, BudgetError, Gaussian, InfeasibleError, InputError, Plan, Sampler, callbacks, dpsgd, events, flower, rows, shared
 from dpaccountant._batches import PoissonBatches
 
 try:
@@ -475,6 +475,11 @@ class Callbacks(unittest.TestCase):
             budget.step(-1)
         self.assertEqual(budget.steps, budget.max_steps)
         self.assertLessEqual(budget.epsilon().upper, 1)
+        for count in (0, 1.5, float("nan"), True, None, 2**53 + 1):  # a count of nan was added, and no budget was ever spent
+            with self.assertRaisesRegex(ValueError, "count: .* is not a whole number in"):
+                callbacks.TrainingBudget(noise_multiplier=1.1, sampling_rate=0.01, delta=1e-5).step(count)
+        with self.assertRaisesRegex(InputError, "examples: -5 is not a whole number above 0"):
+            Sampler("random-allocation", -5, batch_size=10)
         free = callbacks.TrainingBudget(noise_multiplier=1.1, sampling_rate=0.01, delta=1e-5)
         free.step(10**6)
         self.assertFalse(free.exhausted)

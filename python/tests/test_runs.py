@@ -268,6 +268,8 @@ class Notebook(unittest.TestCase):
             (lambda: Plan("x"), "steps[0]: str is not a step"),
             (lambda: Gaussian(1).poisson(0.1).shuffle(3), "sampling: shuffle is a second scheme"),
             (lambda: self.accountant.epsilon(Plan(Gaussian(-1)), 1e-5), "noise-multiplier: -1"),
+            (lambda: self.accountant.epsilon(plan, float("nan")), "epsilon: delta: nan is not what JSON has: a finite number"),
+            (lambda: self.accountant.epsilon(Plan(Gaussian(1) * 2, Gaussian(math.inf)), 1e-5), "plan.steps.1.mechanism.gaussian.noise-multiplier: inf is not what JSON has"),
             (lambda: self.accountant.epsilon(3, 1e-5), "plan: int is not a mapping"),
         ):
             with self.assertRaises(InputError) as caught:

@@ -27,11 +27,16 @@ func (s randomScheme) substitute(ctx context.Context, b profiles.Mechanism) (pro
 		return profiles.Bounds{}, err
 	}
 	g := source.(positive.LogNormal)
-	runs := int64(1)
-	if !s.once {
-		runs = s.epochs
+	runs, uses := s.epochs, int64(1)
+	if s.once {
+		runs, uses = uses, runs
 	}
-	ks, err := s.table(ctx, g, runs*max(1, s.target.Runs))
+	// Where it is known which step had the record, h is larger (it is jointly convex).
+	seen, err := unhidden(b, profiles.Substitute, uses)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	ks, err := s.table(ctx, g, seen, runs*max(1, s.target.Runs))
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -87,8 +92,9 @@ func (s randomScheme) paidRow(ctx context.Context, g positive.LogNormal, eps, re
 	}
 }
 
-// table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees.
-func (s randomScheme) table(ctx context.Context, g positive.LogNormal, runs int64) ([]known, error) {
+// table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees. seen is above it, and
+// has digits at every ε: with little noise and a large ε, sums of differences do not, and far out they are not worth their time.
+func (s randomScheme) table(ctx context.Context, g positive.LogNormal, seen profiles.Profile, runs int64) ([]known, error) {
 	floor := s.target.Delta / float64(runs) * 1e-3
 	if runs > 1 {
 		floor *= 1e-2
@@ -101,16 +107,11 @@ func (s randomScheme) table(ctx context.Context, g positive.LogNormal, runs int6
 	// A first step: the spread of log M is about √(4(e^{s²}−1)/t), and no more than s.
 	step := 0.15 * min(g.S, 2*math.Sqrt(math.Expm1(g.S*g.S)/float64(s.steps)))
 	most := step // between rows, where losses add up
-	// Where it is known which step had the record, h is larger (it is jointly convex), and has digits at every ε: with
-	// little noise and a large ε, sums of differences do not, and far out they are not worth their time.
-	seen, err := profiles.NewGaussian(xmath.Down(1/(2*xmath.Up(g.S, g.Ulps)), 3))
-	if err != nil {
-		return nil, err
-	}
 	low := 1.0
 	for eps := 0.0; len(ks) < maxRows; {
 		up := 1.0
 		if low > floor/100 {
+			var err error
 			if low, up, err = s.paidRow(ctx, g, eps, relative, floor, share); err != nil {
 				return nil, err
 			}
