@@ -163,7 +163,7 @@ type observer struct {
 }
 
 func newObserver(laplace bool, sigma float64, reach, n int) observer {
-	above, tails := distuv.Normal{Sigma: sigma}.Survival, 12*sigma
+	above, tails := func(x float64) float64 { return math.Erfc(x/(sigma*math.Sqrt2)) / 2 }, 12*sigma
 	if laplace {
 		above, tails = distuv.Laplace{Scale: sigma}.Survival, 30*sigma
 	}
