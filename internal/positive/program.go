@@ -187,8 +187,12 @@ func (p *Program) price(grids [][]float64) float64 {
 	return 2 * perPair * sum
 }
 
-// affordable returns grids of the first nodes for this width, or coarser ones where the work that is left does not pay for them.
+// affordable returns grids of the first nodes for this width, or coarser ones where the work that is left does not pay for them: the
+// coarsest, if it does not pay for any.
 func (p *Program) affordable(ctx context.Context, shapes []shape, width float64, nodes int) [][]float64 {
+	if coarsest := p.grids(shapes, math.Inf(1))[:nodes]; p.price(coarsest) > workLeft(ctx) {
+		return coarsest // they have points where nothing is asked, too
+	}
 	for {
 		grids := p.grids(shapes, width)[:nodes]
 		if p.price(grids) <= workLeft(ctx) || len(grids[0]) <= fewestPoints {
