@@ -92,7 +92,7 @@ func (s randomScheme) paidRow(ctx context.Context, g positive.LogNormal, eps, re
 	}
 }
 
-// table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees. seen is above it, and
+// table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees. seen is above it, if it is not nil, and
 // has digits at every ε: with little noise and a large ε, sums of differences do not, and far out they are not worth their time.
 func (s randomScheme) table(ctx context.Context, g positive.LogNormal, seen profiles.Profile, runs int64) ([]known, error) {
 	floor := s.target.Delta / float64(runs) * 1e-3
@@ -118,8 +118,10 @@ func (s randomScheme) table(ctx context.Context, g positive.LogNormal, seen prof
 		} else {
 			low = 0
 		}
-		if l, off := profiles.LogDelta(seen, eps); l+off < 0 {
-			up = min(up, math.Exp(l+off)*(1+8*u))
+		if seen != nil {
+			if l, off := profiles.LogDelta(seen, eps); l+off < 0 {
+				up = min(up, math.Exp(l+off)*(1+8*u))
+			}
 		}
 		ks = append(ks, known{eps, low, up})
 		if !(up > floor) && len(ks) >= 3 {
