@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import operator
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 from ._batches import EpochBatches, PoissonBatches, batches_of
@@ -130,9 +131,13 @@ class TrainingBudget(Asking):
 
         BudgetError is raised, and nothing counted, if they do not fit; AccountantError if ``sampler`` has not drawn so many batches.
         """
-        if isinstance(count, bool) or not hasattr(count, "__index__") or not 1 <= int(count) <= 2**53:
+        try:
+            whole = operator.index(count)  # of numpy and torch, too, but of no fraction
+        except (TypeError, ValueError):
+            whole = 0
+        if isinstance(count, bool) or not 1 <= whole <= 2**53:
             raise ValueError(f"count: {count!r} is not a whole number in [1, 2^53]")
-        count = int(count)
+        count = whole
         kind = (
             self._run["noise_multiplier"] if noise_multiplier is None else float(noise_multiplier),
             self._run["sampling_rate"] if sampling_rate is None else float(sampling_rate),

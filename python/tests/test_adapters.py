@@ -475,7 +475,14 @@ class Callbacks(unittest.TestCase):
             budget.step(-1)
         self.assertEqual(budget.steps, budget.max_steps)
         self.assertLessEqual(budget.epsilon().upper, 1)
-        for count in (0, 1.5, float("nan"), True, None, 2**53 + 1):  # a count of nan was added, and no budget was ever spent
+        class Tensor:  # as torch's of 1.5
+            def __index__(self) -> int:
+                raise TypeError("only integer tensors of a single element can be converted to an index")
+
+            def __int__(self) -> int:
+                return 1
+
+        for count in (0, 1.5, float("nan"), True, None, 2**53 + 1, Tensor()):  # a count of nan was added, and no budget was ever spent
             with self.assertRaisesRegex(ValueError, "count: .* is not a whole number in"):
                 callbacks.TrainingBudget(noise_multiplier=1.1, sampling_rate=0.01, delta=1e-5).step(count)
         with self.assertRaisesRegex(InputError, "examples: -5 is not a whole number above 0"):
