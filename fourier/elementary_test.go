@@ -55,6 +55,9 @@ func TestBasicComposition(t *testing.T) {
 			if bound < d.Lower || delta > 1e-200 && bound > delta*(1+1e-6) {
 				t.Errorf("%s: δ(%v) is at most %v, and in [%v, %v]; want at most %v", name, eps, bound, d.Lower, d.Upper, delta)
 			}
+			if at := s.elementaryEpsilon(math.Log(bound)); at > eps*(1+1e-12) { // both are rounded up
+				t.Errorf("%s: δ(%v) ≤ %v, where ε is at most %v only", name, eps, bound, at)
+			}
 		}
 	}
 	// Three Gaussian runs of noise 2 and four of pure 0.1: ε is that of noise 2/√3 and 0.4 more.

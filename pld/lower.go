@@ -529,5 +529,4 @@ func (d *discretizer) gain(da, db difference, a, b profiles.Tails, t, tol, scale
 //
 // Where tangents touch matters for the size of the error only. The offset of the lattice puts atoms on it. Where
 // masses fall fast from cell to cell, the tangent on the side of the larger mass touches at the vertex. A law of which
-// a depth is no number is not used. The last loss is left out when it stands for at most e^2.5 times the mass above
-// the lattice.
+// a depth is no number is not used.
