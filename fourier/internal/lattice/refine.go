@@ -199,6 +199,8 @@ func (q *query) pair(p target, step float64) (*pair, error) {
 	for i := range ps.ends {
 		ps.excess[i] = excess[i].Value() + float64(1-2*i)*wrong[i].Value()
 	}
+	// Below a profile no mass is more than 1: what is above it, other masses may be too high by as well.
+	ps.excess[1] = -math.Abs(ps.excess[1])
 	return ps, nil
 }
 
