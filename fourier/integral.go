@@ -187,7 +187,8 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, want
 			a, err := c.Delta(m.Ctx, at, o)
 			if s.factors.without > 0 {
 				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
-				a.LogLower = min(0, xmath.Down(a.LogLower+excess, 2))
+				a.LogLower = xmath.Down(a.LogLower+excess, 2)
+				a.LogLower = min(0, a.LogLower) // masses may make more than 1
 			}
 			more, err := charge(m, a.Work, err)
 			if err != nil {
