@@ -199,7 +199,8 @@ func (q *query) pair(p target, step float64) (*pair, error) {
 	for i := range ps.ends {
 		ps.excess[i] = excess[i].Value() + float64(1-2*i)*wrong[i].Value()
 	}
-	// Below a profile no mass is more than 1: what is above it, other masses may be too high by as well.
+	// No law below a profile has more than the mass 1. A list that does, by rounding that its errors do not name, counts what is above
+	// 1 against it: that covers masses that all are too high by that share, and proves nothing where one is by all of it.
 	ps.excess[1] = -math.Abs(ps.excess[1])
 	return ps, nil
 }
